@@ -136,7 +136,7 @@ def _live(state: State, config: SearchConfig, console: Console) -> Iterator[Call
             took = time.monotonic() - started
             if took < LIVE_AFTER:
                 return
-            done = int(result.visits.sum()) or sum(o.visits for o in result.outcomes)
+            done = result.simulations
             left = [] if config.max_seconds is None else [config.max_seconds - took]
             if config.num_simulations < MOST_SIMULATIONS and done:
                 left.append(took / done * (config.num_simulations - done))

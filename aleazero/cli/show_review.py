@@ -9,7 +9,8 @@ from rich.text import Text
 
 from aleazero.cli.show import note_hidden_rows, quiet_table
 from aleazero.errors import count_text
-from aleazero.serving.review import Review, ReviewRow, Scale, roll_text, totals_by_name
+from aleazero.serving.review import Review, ReviewRow, roll_text, scale_of, totals_by_name
+from aleazero.serving.scale import Scale
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -27,7 +28,7 @@ SIGNS: Final = {"error": "?", "blunder": "??", "": ""}
 
 def print_review(review: Review, console: Console) -> None:
     """Print a game move by move, its worst decisions and its totals."""
-    ledger, scale = review.ledger, Scale(review.studied.game)
+    ledger, scale = review.ledger, scale_of(review.studied.game)
     console.print(Text(f"{review.studied.game!r}, {review.studied.source}", style="bold"), soft_wrap=True)
     _print_judge(ledger, scale, console)
     several, has_luck = review.studied.game.num_players > 1, scale.has_luck
@@ -47,7 +48,7 @@ def print_review(review: Review, console: Console) -> None:
 
 def print_summary(review: Review, console: Console) -> None:
     """Print the worst decisions and the totals of a game."""
-    ledger, scale = review.ledger, Scale(review.studied.game)
+    ledger, scale = review.ledger, scale_of(review.studied.game)
     _print_judge(ledger, scale, console)
     _print_worst(ledger, scale, console)
     console.print(_totals_table(ledger.totals, scale))
@@ -55,7 +56,7 @@ def print_summary(review: Review, console: Console) -> None:
 
 def print_reviews(reviews: Sequence[Review], console: Console, name: str) -> None:
     """Print the totals of each game, and of all games."""
-    game, scale = reviews[0].studied.game, Scale(reviews[0].studied.game)
+    game, scale = reviews[0].studied.game, scale_of(reviews[0].studied.game)
     console.print(Text(f"{game!r}, {count_text(len(reviews), 'game')} of {name}", style="bold"), soft_wrap=True)
     _print_judge(reviews[0].ledger, scale, console)
     table = quiet_table(("game", "right"), ("player", "left"), ("best", "right"), ("errors", "right"),

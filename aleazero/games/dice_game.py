@@ -158,4 +158,7 @@ def draw(state: Vector) -> Scene:
 
 def kit(game: Game) -> GameKit:
     """Examples for the demo."""
-    return GameKit(examples=(Example("16 points of at most 25: stop, or roll once more?", "16"),))
+    return GameKit(
+        rolls_dice=True,
+        examples=(Example("16 points of at most 25: stop, or roll once more?", "16"),),
+    )

@@ -135,6 +135,9 @@ class GameKit:
     read_games: Mapping[str, Callable[[str], Sequence[WrittenGame]]] = field(default_factory=dict)
     """Readers of the game's own formats of recorded games, by the ending of the file, e.g. ``.mat``. Each is called
     with the text of a file and raises an ``AleaZeroError`` with the line of an error."""
+    rolls_dice: bool = False
+    """Whether outcomes are rolls of dice with six faces: the digits of their names, such as ``5-3``, are the faces.
+    The playground draws them as dice."""
     terms: Mapping[str, str] = field(default_factory=dict)
     """The game's words in tables and results: ``value``, ``win``, ``win_2``, ``lose_2`` etc. for columns, and
     ``points_1``, ``points_2`` etc. for the name of a win by this many points."""

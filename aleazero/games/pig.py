@@ -230,6 +230,7 @@ def kit(game: Game) -> GameKit:
     short = {"target": 30}  # the same for all examples, so that the search is compiled once
     position = "14-22 turn 12 player 0"
     return GameKit(
+        rolls_dice=True,
         no_oracle=None
         if game.params["target"] <= LARGEST_SOLVED
         else (

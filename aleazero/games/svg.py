@@ -325,7 +325,7 @@ def _(shape: Piece) -> str:
     )
 
 
-_PIPS: Final = {
+PIPS: Final = {
     1: ((0, 0),),
     2: ((-1, -1), (1, 1)),
     3: ((-1, -1), (0, 0), (1, 1)),
@@ -333,6 +333,7 @@ _PIPS: Final = {
     5: ((-1, -1), (-1, 1), (0, 0), (1, -1), (1, 1)),
     6: ((-1, -1), (-1, 0), (-1, 1), (1, -1), (1, 0), (1, 1)),
 }
+"""Places of the pips of each face, as steps from the middle."""
 
 
 @_outline.register
@@ -345,13 +346,13 @@ def _(shape: Die) -> str:
     middle, step = shape.size / 2, 0.26 * shape.size
     dashed = ";stroke-dasharray:4 3" if shape.face == 0 else ""
     box = f'<{_outline(shape)} style="{_fill(shape.color)}{_edge("line")}{dashed}"/>'
-    if shape.face not in _PIPS:  # dice with more than six faces show a number
+    if shape.face not in PIPS:  # dice with more than six faces show a number
         text = str(shape.face) if shape.face else ""
         return box + _on_shape(shape.x + middle, shape.y + middle, text, 0.5 * shape.size, shape.color)
     pips = (
         f'<circle cx="{_n(shape.x + middle + step * across)}" cy="{_n(shape.y + middle + step * down)}" '
         f'r="{_n(0.095 * shape.size)}"/>'
-        for across, down in _PIPS[shape.face]
+        for across, down in PIPS[shape.face]
     )
     return f'{box}<g style="fill:{_color(shape.color, on=True)}">{"".join(pips)}</g>'
 

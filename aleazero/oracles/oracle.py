@@ -121,16 +121,26 @@ def _find(game: Game, max_states: int) -> Oracle | str:
     return found[key]
 
 
-def _find_oracle(game: Game, kit: GameKit, max_states: int) -> Oracle | str:
+def why_no_oracle(game: Game) -> str | None:
+    """Return why a game has no oracle, without solving it; None if it has one, or may be small enough to be solved."""
+    kit = kit_of(game)
     if kit.oracle is not None:
-        oracle: Oracle = kit.oracle()
-        return oracle
+        return None
     if kit.no_oracle is not None:
         return kit.no_oracle
     if kit.reference is not None:
         return f"its exact values are not known; the player {kit.reference!r} is its reference"
     if not game.info.lists_outcomes or game.info.utility is None:
         return "only games with listed outcomes and bounded returns are solved"
+    return None
+
+
+def _find_oracle(game: Game, kit: GameKit, max_states: int) -> Oracle | str:
+    if kit.oracle is not None:
+        oracle: Oracle = kit.oracle()
+        return oracle
+    if (reason := why_no_oracle(game)) is not None:
+        return reason
     try:
         return SolvedOracle(solve(game, max_states=max_states, progress=lambda *done: _announce(game, *done)))
     except GameError as error:

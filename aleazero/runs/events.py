@@ -185,4 +185,5 @@ def _numbers(value: Any, name: str) -> Iterator[tuple[str, float]]:
                 yield from _numbers(inner, f"{name}/{key}")
     elif isinstance(value, list):
         for number, inner in enumerate(value):
-            yield from _numbers(inner, f"{name}/{number}")
+            own = inner.get("name") if isinstance(inner, Mapping) else None  # e.g. ratings, whose order changes
+            yield from _numbers(inner, f"{name}/{number if own is None else own}")

@@ -60,6 +60,15 @@ class SearchResult:
         return self.view.stats()
 
     @property
+    def simulations(self) -> int:
+        """Simulations of a search that were backed up, as in ``stats``, but without reading the whole tree.
+
+        The visits of the stored outcomes of a chance root have another sum: some outcomes are not stored, and outcomes
+        that are expanded at once are visited without a simulation.
+        """
+        return int(self.visits.sum()) if len(self.actions) else self.view.root().visits
+
+    @property
     def evaluations(self) -> int:
         """Number of leaves that were evaluated, as in ``stats``, but without reading the whole tree."""
         return self.view.evaluations()

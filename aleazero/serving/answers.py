@@ -185,12 +185,11 @@ def search_settings(request: AnalyseRequest, game: Game, evaluator: str, limits:
 
 def _partial(state: State, result: SearchResult) -> dict[str, Any]:
     """Return what changes while a search runs. The counts of the tree are left out, because they read all of it."""
-    visits = int(result.visits.sum()) or sum(outcome.visits for outcome in result.outcomes)
     q = [None if value != value else float(value) for value in result.q]
     return {
         "position": state.to_text(),
         "player": state.current_player(),
-        "simulations": visits,
+        "simulations": result.simulations,
         "actions": result.actions.tolist(),
         "action_names": [state.action_to_string(int(action)) for action in result.actions],
         "visits": result.visits.tolist(),

@@ -10,6 +10,7 @@ from aleazero.games.base import Game, State, counts_wins
 from aleazero.games.kit import ReviewThresholds, kit_of
 from aleazero.serving.judgement import Judge
 from aleazero.serving.ledger import Decision, Ledger, PlayerTotals, Roll, ledger_of
+from aleazero.serving.scale import Scale
 from aleazero.serving.session_file import StudiedGame
 
 KIND: Final = "aleazero review"
@@ -19,44 +20,20 @@ SURE: Final = 1.0 - 1e-9
 """A roll with a higher probability is not shown: it has one outcome."""
 
 
-class Scale:
-    """Texts of values: the win chance in games that are won or lost, else the game's unit of returns."""
-
-    def __init__(self, game: Game) -> None:
-        low, high = game.info.utility or (0.0, 1.0)
-        self.is_win_chance = counts_wins(game) and game.num_players > 1
-        self.low, self.unit = (low, (high - low) / 100) if self.is_win_chance else (0.0, 1.0)
-        self.name = "win chance" if self.is_win_chance else kit_of(game).terms.get("value", "expected score")
-        wide = game.info.utility is None or high - low >= 100
-        self._digits = 1 if self.is_win_chance or wide else 3 if high - low <= 10 else 2
-        self.symbol = " %" if self.is_win_chance else ""
-        self.has_luck = game.info.max_outcomes > 0
-        """Whether the game has chance events; otherwise rolls and luck are left out."""
-
-    def number(self, value: float) -> float:
-        """Return a value in the units of its text: percent, or returns."""
-        return (value - self.low) / self.unit
-
-    def value(self, value: float | None) -> str:
-        """Return the text of a value; a dash for None."""
-        return "–" if value is None else self._text(self.number(value), "", self._digits)
-
-    def luck(self, value: float | None) -> str:
-        """Return the text of luck, or of another difference of values, with its sign; no text for None."""
-        return "" if value is None else self._text(value / self.unit, "+", self._digits)
-
-    def sign(self, value: float) -> int:
-        """Return the sign of luck as its text shows it; 0 if that is rounded to zero."""
-        rounded = round(value / self.unit, self._digits)
-        return (rounded > 0) - (rounded < 0)
-
-    def cost(self, value: float, digits: int = 0) -> str:
-        """Return the text of a cost or of regret; ``digits`` are added to the usual number."""
-        return self._text(value / self.unit, "", self._digits + digits)
-
-    def _text(self, number: float, sign: str, digits: int) -> str:
-        rounded = round(number, digits) + 0.0  # never −0
-        return f"{rounded:{sign},.{digits}f}{self.symbol}"
+def scale_of(game: Game) -> Scale:
+    """Return the scale of a game: the win chance if it is won or lost, else its unit of returns."""
+    low, high = game.info.utility or (0.0, 1.0)
+    is_win_chance, bounded = counts_wins(game) and game.num_players > 1, game.info.utility is not None
+    unit = (high - low) / 100 if is_win_chance else 1.0
+    return Scale(
+        name="win chance" if is_win_chance else kit_of(game).terms.get("value", "expected score"),
+        is_win_chance=is_win_chance,
+        low=low if is_win_chance else 0.0,
+        unit=unit,
+        span=(high - low) / unit if bounded else None,
+        digits=1 if is_win_chance or not bounded or high - low >= 100 else 3 if high - low <= 10 else 2,
+        has_luck=game.info.max_outcomes > 0,
+    )
 
 
 def roll_text(roll: Roll) -> str:

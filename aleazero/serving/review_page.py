@@ -19,7 +19,8 @@ from aleazero.errors import ConfigError, count_text
 from aleazero.games.base import State
 from aleazero.games.registry import title_of
 from aleazero.games.svg import STYLE, to_svg
-from aleazero.serving.review import Review, ReviewRow, Scale, roll_text
+from aleazero.serving.review import Review, ReviewRow, roll_text, scale_of
+from aleazero.serving.scale import Scale
 
 if TYPE_CHECKING:
     from jinja2 import Template
@@ -59,7 +60,7 @@ def write_page(review: Review, path: Path) -> None:
 def make_page(review: Review) -> str:
     """Return the page of a review as HTML."""
     studied, ledger = review.studied, review.ledger
-    scale, rows = Scale(studied.game), review.rows
+    scale, rows = scale_of(studied.game), review.rows
     names = [totals.name for totals in ledger.totals]
     by_step = {row.decision.step: row for row in rows if row.decision is not None}
     return (

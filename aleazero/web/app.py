@@ -50,10 +50,17 @@ def make_app(settings: ApiSettings, shown: Sequence[str] = ()) -> PageGuard:
 def _limit_pages(app: Any) -> App:
     """Reject new pages if there are too many: each one takes memory, also if its browser is gone."""
 
+    making = 0  # requests whose page may not be there yet
+
     async def limited(scope: Scope, receive: Receive, send: Send) -> None:
+        nonlocal making
         page = scope["type"] == "http" and not scope["path"].startswith((STATIC, "/api/"))
-        if page and len(Client.instances) >= MOST_PAGES:
+        if page and len(Client.instances) + making >= MOST_PAGES:
             raise Rejected(503, f"the server has {MOST_PAGES} open pages, expected fewer: try again in a minute")
-        await app(scope, receive, send)
+        making += page
+        try:
+            await app(scope, receive, send)
+        finally:
+            making -= page
 
     return limited

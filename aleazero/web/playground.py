@@ -7,14 +7,16 @@ import secrets
 from collections.abc import Mapping, MutableMapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
+from urllib.parse import urlencode
 
 from aleazero.errors import AleaZeroError
 from aleazero.serving.api.jobs import Job
 from aleazero.serving.api.state import Api
 from aleazero.serving.requests import name_of
-from aleazero.serving.workers import Done
 from aleazero.untrusted import printable
 
+MOST_CARDS: Final = 100
+"""Descriptions of games that are kept."""
 TASKS: Final = "aleazero.web.tasks"
 """Package of the pages' own tasks, which run in worker processes."""
 IN_BACKGROUND: Final = -1
@@ -51,13 +53,18 @@ class Playground:
         return await self.api.jobs.finish(self.start(task, of, priority=priority, **payload))
 
     async def card(self, game: str) -> dict[str, Any]:
-        """Describe a game for the lobby; ``error`` is set if it cannot be loaded."""
-        if game not in self._cards:
-            try:
-                self._cards[game] = await self.rules("describe_card", game, text=game)
-            except AleaZeroError as error:
-                return {"game": game, "title": game, "error": one_line(error)}
-        return self._cards[game]
+        """Describe a game with or without parameters; ``error`` is set if it cannot be loaded."""
+        known = self._cards.get(game)
+        if known is not None:
+            return known
+        try:
+            card: dict[str, Any] = await self.rules("describe_card", game, text=game)
+        except AleaZeroError as error:
+            return {"game": game, "title": game, "error": one_line(error)}
+        if len(self._cards) >= MOST_CARDS:
+            self._cards.pop(next(iter(self._cards)), None)
+        self._cards[game] = card
+        return card
 
     async def game_names(self) -> list[str]:
         """Return the games of the lobby."""
@@ -108,11 +115,11 @@ def game_text(view: Mapping[str, Any]) -> str:
     return f"{view['game']}({params})" if params else str(view["game"])
 
 
+def address_of(page: str, game: str, position: str | None = None) -> str:
+    """Return the address of a page, such as ``/analysis``, for a game with or without parameters."""
+    return f"{page}?{urlencode({'game': game} | ({} if position is None else {'position': position}))}"
+
+
 def one_line(error: BaseException) -> str:
     """Return an error as one printable line."""
     return printable(" ".join(str(error).split())) or type(error).__name__
-
-
-def end_line(done: Done) -> str:
-    """Return the line of a job that did not succeed."""
-    return "stopped" if done.kind == "cancelled" else printable(done.message)

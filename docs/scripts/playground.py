@@ -12,6 +12,7 @@ import tempfile
 from pathlib import Path
 from urllib.parse import urlencode
 
+import numpy as np
 from PIL import Image
 from playwright.sync_api import Page, sync_playwright
 
@@ -57,9 +58,10 @@ def plan(page: Page) -> None:
 
 
 def compare(page: Page) -> None:
-    page.goto("/compare?game=dice_game")
+    page.goto("/compare?game=pig")
+    page.get_by_label("simulations").fill("20000")
     page.get_by_role("button", name="Run both").click()
-    page.locator(".status").filter(has_text="5,000 simulations").wait_for()
+    page.locator(".status").filter(has_text="20,000 simulations").wait_for()
 
 
 def lesson(page: Page) -> None:
@@ -87,6 +89,8 @@ def runs(page: Page) -> None:
 
 
 PAGES = {one.__name__: one for one in (games, table, analysis, plan, compare, lesson, review, runs)}
+LOWER = ("plan", "runs")
+"""Pages whose phone pictures show what is further down."""
 RUN = ("minutes=0.1", "iterations=3", "params.target=20", "gate.pairs=40", "evaluate.pairs=20")
 """Settings of the run on the page of runs."""
 
@@ -120,11 +124,25 @@ def take(address: str, names: list[str]) -> None:
                 page.set_default_timeout(180_000)
                 PAGES[name](page)
                 page.wait_for_timeout(800)
+                if name not in LOWER:
+                    page.evaluate("scrollTo(0, 0)")
                 file = IMAGES / f"playground_{name}_{kind}.png"
                 page.screenshot(path=file, full_page=kind != "phone" and name != "games")
-                Image.open(file).convert("RGB").quantize(128).save(file, optimize=True)
+                with_palette(Image.open(file).convert("RGB")).save(file, optimize=True)
                 page.close()
         browser.close()
+
+
+def with_palette(image: Image.Image) -> Image.Image:
+    """Return a picture with 256 colors: the most frequent ones exactly, and others that cover the rest."""
+    pixels = np.asarray(image, np.int32).reshape(-1, 3)
+    colors, places, counts = np.unique(pixels, axis=0, return_inverse=True, return_counts=True)
+    others = np.array(image.quantize(128, Image.Quantize.MAXCOVERAGE).getpalette()[:384], np.int32).reshape(-1, 3)
+    palette = np.concatenate([colors[np.argsort(-counts)[:128]], others])
+    nearest = np.abs(colors[:, None] - palette).sum(axis=2).argmin(axis=1)
+    reduced = Image.fromarray(nearest[places].astype(np.uint8).reshape(image.height, image.width))
+    reduced.putpalette(palette.astype(np.uint8).tobytes())
+    return reduced
 
 
 if __name__ == "__main__":

@@ -14,7 +14,7 @@ from run_by_hand import read_lines, run_by_hand
 from typer.testing import CliRunner
 
 from aleazero.cli.main import app
-from aleazero.runs.events import write_scalars, write_tensorboard
+from aleazero.runs.events import scalars_of, write_scalars, write_tensorboard
 
 
 @pytest.fixture
@@ -46,6 +46,17 @@ def test_scalars_are_readable_by_tensorboard(path):
     values = {one.step: one.tensor_proto.float_val[0] for one in found}
     assert values == pytest.approx(scores_of(path))
     assert len(found) == len(values)
+
+
+def test_ratings_are_named_by_their_player_because_their_order_changes():
+    def event(iteration, *ratings):
+        rated = [{"name": name, "rating": rating} for name, rating in ratings]
+        results = {"ratings": rated}
+        return {"event": "phase", "phase": "evaluate", "iteration": iteration, "time": 1.0, "results": results}
+
+    found = scalars_of([event(1, ("network 1", 9.0), ("random", 0.0)), event(2, ("random", 0.0), ("network 1", -5.0))])
+    rated = [(one.iteration, one.value) for one in found if one.name == "evaluate/ratings/network 1/rating"]
+    assert rated == [(1, 9.0), (2, -5.0)]
 
 
 def test_errors_of_writing_are_reported(path):

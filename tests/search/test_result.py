@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -12,6 +13,8 @@ import aleazero
 from aleazero import ChanceConfig, Search, SearchConfig
 from aleazero.games.base import CHANCE, DECISION
 from aleazero.search.result import SearchResult
+
+COINS = Path(__file__).parents[2] / "examples" / "coins.py"
 
 
 def result_of(visits, q, priors) -> SearchResult:
@@ -159,3 +162,13 @@ def test_open_loop_names_shared_outcomes(backend: str) -> None:
     assert [child["text"] for child in roll["children"]] == ["(any outcome)"]
     assert [child["probability"] for child in roll["children"]] == [None]
     assert sum(child["prior"] for child in tree.root["children"]) == pytest.approx(1.0)
+
+
+@pytest.mark.parametrize("name", ["dice_game", str(COINS)])  # compiled and plain
+@pytest.mark.parametrize("chance", ["sampling", "full", "open", "progressive"])
+def test_simulations_are_those_of_the_stats_also_if_outcomes_are_not_stored(name, chance):
+    game = aleazero.load_game(name)
+    decision = game.new_initial_state()
+    for state in (decision, decision.child(0)):  # then a chance node
+        result = Search(game, "rollout", SearchConfig(num_simulations=100, chance=chance)).run(state, seed=0)
+        assert result.simulations == result.stats.simulations == 100

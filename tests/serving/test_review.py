@@ -20,7 +20,7 @@ from aleazero.serving.estimates import PlanJudge
 from aleazero.serving.judge import make_judge
 from aleazero.serving.judgement import limited
 from aleazero.serving.ledger import Roll
-from aleazero.serving.review import Scale, review_data, review_game, totals_by_name
+from aleazero.serving.review import review_data, review_game, scale_of, totals_by_name
 from aleazero.serving.review_page import make_page, ticks_between, write_page
 from aleazero.serving.session import Session
 from aleazero.serving.session_file import studied
@@ -116,13 +116,13 @@ def test_the_last_row_has_the_result():
 
 
 def test_values_are_texts_of_win_chances_or_scores():
-    win = Scale(PIG)
+    win = scale_of(PIG)
     assert (win.name, win.value(0.0), win.value(-1.0), win.value(None)) == ("win chance", "50.0 %", "0.0 %", "–")
     assert (win.luck(-0.1), win.luck(None), win.luck(-1e-9)) == ("-5.0 %", "", "+0.0 %")
     assert (win.cost(0.5), win.cost(0.5, digits=1)) == ("25.0 %", "25.00 %")
-    score = Scale(aleazero.load_game("yatzy", players=1))
+    score = scale_of(aleazero.load_game("yatzy", players=1))
     assert (score.name, score.value(245.87), score.luck(2.0)) == ("expected score", "245.9", "+2.0")
-    assert Scale(aleazero.load_game("backgammon")).value(0.25) == "0.250"
+    assert scale_of(aleazero.load_game("backgammon")).value(0.25) == "0.250"
 
 
 def test_estimates_stay_within_the_range_of_returns():
@@ -218,7 +218,7 @@ def test_a_game_without_chance_has_no_columns_of_luck():
 
 
 def test_luck_that_is_rounded_to_zero_has_no_sign():
-    scale = Scale(aleazero.load_game("dice_game"))
+    scale = scale_of(aleazero.load_game("dice_game"))
     assert [scale.sign(luck) for luck in (-0.3, -0.004, 0.0, 0.004, 0.3)] == [-1, 0, 0, 0, 1]
 
 

@@ -117,6 +117,45 @@ def test_a_search_runs_live_can_be_paused_and_a_node_shows_its_board(page):
     page.get_by_role("button", name="Expand", exact=True).wait_for()
 
 
+def test_a_search_in_plain_python_shows_its_tree_before_its_end(page):
+    page.goto("/analysis?game=coins")
+    page.get_by_label("run up to").fill("1000000")
+    page.get_by_role("button", name="Run", exact=True).click()
+    page.locator(".tree .node").first.wait_for()
+    assert page.get_by_role("button", name="Run", exact=True).is_disabled()  # it is still running
+    page.get_by_role("button", name="Pause").dispatch_event("click")
+    page.get_by_role("button", name="Run", exact=True).and_(page.locator(":enabled")).wait_for()
+
+
+def test_the_numbers_of_the_chosen_node_follow_the_search(page):
+    page.goto("/analysis?game=dice_game")
+    step(page, 100, 100)
+    page.locator(".tree .node.chance").first.click()
+    page.get_by_role("heading", name="After roll").wait_for()
+    visits = page.locator(".tree .node.chance").first.get_attribute("data-visits")
+    text = page.get_by_role("region", name="Position", exact=True)
+    text.get_by_text(f"{visits} visits").wait_for()
+    step(page, 100, 200)
+    more = page.locator(".tree .node.chance").first.get_attribute("data-visits")
+    assert int(more) > int(visits)
+    text.get_by_text(f"{more} visits").wait_for()
+
+
+def test_reset_drops_a_running_search_and_settings_start_again(page):
+    page.goto("/analysis?game=pig(target=20)")
+    page.get_by_label("run up to").fill("1000000")
+    page.get_by_role("button", name="Run", exact=True).click()
+    page.locator(".tree .node").first.wait_for()
+    page.get_by_role("button", name="Reset").click()
+    page.locator(".status").filter(has_text="No simulations yet").wait_for()
+    step(page, 10, 10)  # the dropped search adds nothing
+    page.get_by_label("seed").fill("1")
+    page.locator(".status").filter(has_text="settings have changed").wait_for()
+    page.get_by_label("levels").fill("1")  # shows the same number with the new settings
+    page.locator(".status").filter(has_text="10 simulations").wait_for()
+    step(page, 10, 20)
+
+
 def test_partial_results_take_a_small_share_of_the_time():
     now, reports = [0.0], []
 
@@ -138,6 +177,28 @@ def test_an_invalid_setting_is_one_line(page):
     page.get_by_label("first play").fill("nonsense")
     page.get_by_role("button", name="Step by 1 simulations", exact=True).click()
     page.locator(".problem").filter(has_text="first_play is 'nonsense', expected a number or parent").wait_for()
+
+
+OVERLAPS = """() => {
+  const box = one => one.getBoundingClientRect(), all = selector => [...document.querySelectorAll(selector)];
+  const controls = all('.settings .q-field__control').map(box);
+  return all('.settings .q-field__messages').filter(one => controls.some(other =>
+    box(one).bottom > other.top + 1 && box(one).top < other.bottom - 1
+    && box(one).right > other.left + 1 && box(one).left < other.right - 1)).map(one => one.innerText);
+}"""
+"""Help texts of settings that cover another setting."""
+
+
+@pytest.mark.parametrize("width", [1280, 390])
+def test_help_texts_of_settings_cover_no_other_setting(page, width):
+    page.set_viewport_size({"width": width, "height": 844})
+    page.goto("/analysis?game=dice_game")
+    for name in ("Chance settings", "Search settings"):
+        page.get_by_role("button", name=name).click()
+    page.get_by_label("max seconds").wait_for()
+    page.wait_for_timeout(500)  # until both are open
+    assert page.locator(".settings .q-field__messages").count() > 15
+    assert page.evaluate(OVERLAPS) == []
 
 
 def test_the_plan_of_a_turn_draws_shared_positions_once(page):

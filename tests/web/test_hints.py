@@ -17,6 +17,7 @@ def test_a_hint_marks_the_best_move_on_the_board(page):
     assert page.locator(".board .marked").evaluate_all("(found) => found.map(one => one.dataset.part)") == ["c2"]
     page.locator('.board [data-part="c2"]').click()
     page.locator(".chip").first.filter(has_text="c2").wait_for()
+    assert page.locator(".news").inner_text() == ""  # the hint belongs to the position before
     assert len(session_of(page, identity)["steps"]) == 5
 
 

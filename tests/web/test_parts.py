@@ -2,22 +2,45 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
+from aleazero import load_game
+from aleazero.games.kit import kit_of
+from aleazero.games.registry import game_names
 from aleazero.web.parts.dice import PIPS, SYMBOLS, outcome_html
+from aleazero.web.parts.judgement import luck_meters
 from aleazero.web.parts.plots import numbers_table
 from aleazero.web.parts.seats import full_names, judge_text, seat_names
+from tests.web.live_web import ROOT
 
 
 @pytest.mark.parametrize(
     ("name", "faces"), [("5", "5"), ("5-3", "53"), ("roll-11256", "11256"), ("7", ""), ("2@a4", ""), ("heads", "")]
 )
 def test_rolls_of_dice_are_drawn_and_other_outcomes_are_text(name, faces):
-    found = outcome_html(name)
+    found = outcome_html(name, dice=True)
     assert found.count("<use") == len(faces)
     assert [found.count(f"#die-{face}") for face in "123456"] == [faces.count(face) for face in "123456"]
     if not faces:
         assert found == name
+    assert outcome_html(name, dice=False) == name  # e.g. the sum of two dice
+
+
+def test_games_say_whether_their_outcomes_are_dice():
+    dice = {name: kit_of(load_game(name)).rolls_dice for name in game_names()}
+    assert {name for name in dice if dice[name]} == {"backgammon", "dice_game", "pig", "yatzy"}
+    assert not kit_of(load_game(str(ROOT / "examples" / "shut_the_box.py"))).rolls_dice
+
+
+def test_meters_show_luck_to_the_left_or_right_of_the_middle():
+    found = luck_meters([("You", -0.2, "-0.200"), ("<b>", 0.4, "+0.400")], 0.6)
+    assert re.findall(r"left:([\d.]+)%;width:([\d.]+)%", found) == [("33.3", "16.7"), ("50", "33.3")]
+    assert re.findall(r'"number">(.*?)<', found) == ["-0.200", "+0.400"]
+    assert "&lt;b&gt;" in found
+    assert "width:50.0%" in luck_meters([("You", 7.0, "+7.0")], 0.6)  # never more than the bar
+    assert "width:0.0%" in luck_meters([("You", 0.0, "+0.0")], 0.0)
 
 
 def test_every_face_has_its_pips():

@@ -93,6 +93,28 @@ def test_a_page_that_another_one_has_overtaken_shows_the_session_and_changes_not
     other.close()
 
 
+def test_a_page_that_another_one_has_overtaken_judges_the_new_moves(page):
+    def click(tab, cell, steps):
+        tab.locator(f'.board [data-part="{cell}"]').click()
+        tab.wait_for_function("(n) => document.querySelectorAll('ol li').length == n", arg=steps)
+
+    start_game(page, "Tic tac toe", seats=("you", "you"))
+    click(page, "a1", 1)
+    click(page, "b1", 2)
+    page.locator(".coach").filter(has_text=re.compile("b1 (was|cost)")).wait_for()
+    other = page.context.new_page()
+    other.goto(page.url)
+    for left in (1, 0):
+        other.get_by_role("button", name="Undo").click()
+        other.wait_for_function("(n) => document.querySelectorAll('ol li').length == n", arg=left)
+    click(other, "c3", 1)
+    click(other, "c2", 2)
+    page.locator('.board [data-part="a2"]').click()  # the session has changed
+    page.locator("ol li").filter(has_text="c2").wait_for()
+    page.locator(".coach").filter(has_text=re.compile("c2 (was|cost)")).wait_for()
+    other.close()
+
+
 def test_a_users_file_without_drawing_is_played_by_buttons_with_coach_and_curve(page):
     identity = start_game(page, "Coins", seed=1)
     assert page.locator(".board pre").inner_text() == "1 coins"
@@ -107,9 +129,59 @@ def test_a_users_file_without_drawing_is_played_by_buttons_with_coach_and_curve(
     assert luck == (pytest.approx(0.6, abs=0.05) if steps[1][1] == 1 else pytest.approx(-1.7, abs=0.05))
 
 
+def test_keys_work_after_a_click_on_a_button_and_those_of_the_board_take_precedence(page):
+    identity = start_game(page, "Yatzy", seats=("you",), seed=1, players=1)
+    wait_for_turn(page)
+    page.get_by_role("button", name="Hint").click()  # the button keeps the focus
+    page.locator(".news").filter(has_text="Hint: ").wait_for()
+    for key in "12":
+        page.keyboard.press(key)
+        page.wait_for_function("(n) => +document.querySelector('.board').dataset.clicks == n", arg=int(key))
+    selected = page.locator(".board .selected").evaluate_all("(all) => all.map(one => one.dataset.part)")
+    assert selected == ["die1", "die2"]
+    shown = page.locator("[data-digit]").evaluate_all("(all) => all.map(one => +one.dataset.digit)")
+    assert shown == [6, 7, 8, 9]
+    page.keyboard.press("Enter")  # belongs to the button
+    page.keyboard.press("r")
+    page.wait_for_function("document.querySelectorAll('ol li').length == 3")
+    assert session_of(page, identity)["steps"][1][0] == 0
+
+
+def test_arrow_keys_of_a_board_do_not_scroll_the_page(page):
+    page.set_viewport_size({"width": 1280, "height": 500})
+    identity = start_game(page, "2048", seed=1)
+    wait_for_turn(page)
+    for number in range(4):
+        steps = len(session_of(page, identity)["steps"])
+        page.keyboard.press(("ArrowDown", "ArrowLeft")[number % 2])
+        page.wait_for_function("(n) => document.querySelectorAll('ol li').length > n", arg=steps)
+        wait_for_turn(page)
+    assert page.evaluate("window.scrollY") == 0
+
+
+def test_a_game_without_chance_has_no_luck_and_no_outcomes_to_enter(page):
+    start_game(page, "Tic tac toe", seats=("you", "you"))
+    page.get_by_role("region", name="Value", exact=True).wait_for()
+    assert page.locator(".meter .number").count() == 0
+    assert page.get_by_role("switch", name="Enter outcomes by hand").count() == 0
+
+
+@pytest.mark.long  # judged by plans with the bundled network
+def test_luck_is_shown_in_the_unit_of_the_game(page):
+    start_game(page, "Backgammon", seats=("you", "you"), seed=4)
+    wait_for_turn(page)
+    page.keyboard.press("1")
+    page.wait_for_function("document.querySelectorAll('ol li').length == 3")
+    page.get_by_text("Judged by").wait_for()
+    page.wait_for_function("document.querySelector('.meter .number').innerText != '+0.000'")
+    shown = page.locator(".meter .number").all_inner_texts()
+    assert all(re.fullmatch(r"[+-]0\.\d\d\d", text) for text in shown), shown
+    assert float(shown[0]) == -float(shown[1])
+
+
 def test_outcomes_can_be_entered_by_hand(page):
     identity = start_game(page, "Pig", seats=("you", "you"))
-    page.get_by_role("switch", name="I roll the dice").click()
+    page.get_by_role("switch", name="Enter outcomes by hand").click()
     page.get_by_role("button", name="All moves as buttons").click()
     page.get_by_role("button", name="roll", exact=True).last.click()
     page.get_by_role("button", name=re.compile(r"^4\s+16.7%")).click()

@@ -150,7 +150,7 @@ def test_a_huge_event_closes_its_websocket_only(server, visitor):
 # -- numbers -----------------------------------------------------------------------------------------------------------
 
 
-def test_10_000_sessions_end_at_the_limit(server, visitor):
+def test_sessions_end_at_their_limit(server, visitor):
     api = f"{server.origin}/api/v1/sessions"
     for one in HTTP.get(api).json():  # of the tests before
         HTTP.delete(f"{api}/{one['id']}")

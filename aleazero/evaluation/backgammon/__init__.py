@@ -56,7 +56,7 @@ def kit(game: Game) -> GameKit:
     engines = {name: partial(_engine, name=name) for name in ("gnubg", "bgsage", "pubeval")}
     parts: dict[str, Any] = {"examples": EXAMPLES, "players": {"heuristic": _heuristic, **engines}, **exact_parts(game)}
     parts |= {"format_play": format_move, "parse_play": parse_move, "typing_help": TYPING_HELP, "terms": TERMS}
-    parts |= {"review": ReviewThresholds(0.02, 0.08)}  # the usual thresholds of money play
+    parts |= {"rolls_dice": True, "review": ReviewThresholds(0.02, 0.08)}  # the usual thresholds of money play
     if game.params["start"] == "standard":
         parts |= {"afterstate": AFTERSTATE}
     if (game.params["start"], game.params["checkers"]) == ("standard", MOST_CHECKERS):

@@ -37,7 +37,7 @@ def kit(game: Game) -> GameKit:
     """
     from aleazero.evaluation.yatzy.positions import classify, read_row
 
-    parts: dict[str, Any] = {"players": {"solo": _solo}, "examples": EXAMPLES}
+    parts: dict[str, Any] = {"players": {"solo": _solo}, "examples": EXAMPLES, "rolls_dice": True}
     if game.num_players <= 2:
         names = ("small", "standard") if game.num_players == 1 else ("standard", "small")
         parts |= {

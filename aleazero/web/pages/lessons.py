@@ -119,7 +119,7 @@ class TreeDemo:
 
 async def _chance_nodes(playground: Playground) -> None:
     def chosen() -> Callable[[], tuple[Any, str | None]]:
-        score = ui.number("score", value=0, min=0, max=19, step=1).props("outlined dense").style("width: 6rem")
+        score = ui.number("score", value=14, min=0, max=19, step=1).props("outlined dense").style("width: 6rem")
         return lambda: ("sampling", str(int(score.value or 0)))
 
     TreeDemo(playground, chosen)
@@ -129,9 +129,13 @@ async def _widening(playground: Playground) -> None:
     def chosen() -> Callable[[], tuple[Any, str | None]]:
         c = ui.number("c", value=1.0, min=0.1, step=0.5).props("outlined dense").style("width: 6rem")
         alpha = ui.number("alpha", value=0.2, min=0, max=1, step=0.1).props("outlined dense").style("width: 6rem")
-        return lambda: ({"widening": {"c": float(c.value or 1.0), "alpha": float(alpha.value or 0.0)}}, None)
+        return lambda: ({"widening": {"c": float(c.value or 1.0), "alpha": float(alpha.value or 0.0)}}, ROLLING)
 
     TreeDemo(playground, chosen)
+
+
+ROLLING: Final = "16 rolling"
+"""Position of the lesson about widening: a chance node whose outcomes are decisions and ends."""
 
 
 async def _compare(playground: Playground, sides: list[Side], sims: int, positions: dict[str, Any]) -> None:
@@ -248,7 +252,8 @@ LESSONS: Final = (
          "Below a decision there is one child per action, and the search chooses which one to visit. Below a chance "
          "node there is one child per outcome, and the dice choose. The value of a chance node is the mean over its "
          "outcomes, weighted by probability.",
-         "The demo is the dice game: roll to add a die to the score, or stop; the game ends at 20."),
+         "The demo is the dice game: roll to add a die to the score, or stop; the game ends at 20. The root's value "
+         "rises to the exact one: at first, the search also tries to stop, and its playouts stop at random."),
         _chance_nodes,
         "Add simulations one at a time and follow the orange path. Then add 100: how close are the visits of the six "
         "outcomes to equal? Now change the score to 18 and start again. Five of the six outcomes end the game, so "
@@ -279,11 +284,11 @@ LESSONS: Final = (
         ("If a roll has many outcomes, the tree cannot store them all. Progressive widening allows a chance node with "
          "N visits ceil(c · N^alpha) stored outcomes.",
          "Outcomes above this limit are still drawn with their probability, evaluated and backed up. They are only not "
-         "stored. So the value of the chance node stays an unbiased mean, and the tree shows the unstored share as a "
-         "dashed node."),
+         "stored. So the value of the chance node stays an unbiased mean of the evaluations, and the tree shows the "
+         "unstored share as a dashed node. The demo starts at a roll of the dice game, with 16 points."),
         _widening,
-        "Set alpha to 0 and c to 1, start again and add 100 simulations: how large is the unstored share? Then set "
-        "alpha to 1.",
+        "Set alpha to 0 and c to 1, start again and add 100 simulations: how large is the unstored share, and how far "
+        "is the value from the exact one? Then set alpha to 1.",
     ),
     Lesson(
         "afterstates", "Afterstates and the planner",

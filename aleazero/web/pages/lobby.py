@@ -5,7 +5,6 @@ from __future__ import annotations
 import html
 from collections.abc import Callable, Mapping
 from typing import Any, Final
-from urllib.parse import urlencode
 
 from nicegui import events, ui
 
@@ -24,7 +23,7 @@ from aleazero.web.parts.layout import (
     subheading,
 )
 from aleazero.web.parts.seats import default_seat, full_names, seat_options
-from aleazero.web.playground import Playground, game_text, one_line
+from aleazero.web.playground import Playground, address_of, game_text, one_line
 
 MOST_SAVED: Final = 8
 """Saved sessions that the lobby lists."""
@@ -72,10 +71,9 @@ def _card(playground: Playground, card: Mapping[str, Any]) -> None:
 def _analysis_of(card: Mapping[str, Any]) -> str:
     """Return the address of the analysis of a game: of its first example if it has one."""
     if not card["examples"]:
-        return f"/analysis?{urlencode({'game': card['game']})}"
+        return address_of("/analysis", card["game"])
     one = card["examples"][0]
-    game = game_text({"game": card["name"], "params": one["params"]})
-    return f"/analysis?{urlencode({'game': game, 'position': one['position']})}"
+    return address_of("/analysis", game_text({"game": card["name"], "params": one["params"]}), one["position"])
 
 
 def _new_game(playground: Playground, card: Mapping[str, Any]) -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from pathlib import PurePath
 from typing import Any, Final
-from urllib.parse import urlencode
 
 from nicegui import events, ui
 
@@ -16,16 +15,17 @@ from aleazero.web.parts.layout import (
     heading,
     is_open,
     loaded_page,
+    on_keys,
     panel,
     paragraph,
     scroll_region,
     shows_errors,
     subheading,
 )
-from aleazero.web.parts.plots import unit_title
+from aleazero.web.parts.plots import scale_title
 from aleazero.web.parts.replay import Replay, game_chart, totals_table
 from aleazero.web.parts.seats import PERSON, SEARCHES, judge_text
-from aleazero.web.playground import Playground, game_text, one_line
+from aleazero.web.playground import Playground, address_of, game_text, one_line
 
 ENDINGS: Final = (".json", ".mat")
 
@@ -118,16 +118,16 @@ class Review:
                     ui.button("Analyse", on_click=self._analyse).props("outline dense")
             with ui.element("div").classes("stack"):
                 with panel("Value"):
-                    subheading(unit_title(found["unit"], "player 0" if len(found["totals"]) > 1 else ""))
+                    subheading(scale_title(found["scale"], "player 0" if len(found["totals"]) > 1 else ""))
                     game_chart(found, 0, self._go)
                     paragraph("Click on the curve to see the position.", "quiet")
                 with panel("Totals"):
                     subheading("Totals")
-                    scroll_region("Totals by player", totals_table(found["totals"]))
+                    scroll_region("Totals by player", totals_table(found))
                 with panel("Worst decisions"):
                     subheading("Worst decisions")
                     self._worst()
-        ui.keyboard(on_key=self._key)
+        on_keys(self._key, repeating=True)
 
     def _worst(self) -> None:
         by_step = {one["step"]: place for place, one in enumerate(self.found["entries"])}
@@ -159,12 +159,11 @@ class Review:
             ui.navigate.to(f"/table/{session}")
 
     def _analyse(self) -> None:
-        query = urlencode({"game": game_text(self.found), "position": self.replay.position})
-        ui.navigate.to(f"/analysis?{query}")
+        ui.navigate.to(address_of("/analysis", game_text(self.found), self.replay.position))
 
-    async def _key(self, event: events.KeyEventArguments) -> None:
-        if event.action.keydown and str(event.key.name) in ("ArrowLeft", "ArrowRight"):
-            await self._go(self.replay.place + (1 if event.key.name == "ArrowRight" else -1))
+    async def _key(self, key: str) -> None:
+        if key in ("ArrowLeft", "ArrowRight"):
+            await self._go(self.replay.place + (1 if key == "ArrowRight" else -1))
 
 
 def _game_of(text: str) -> str:

@@ -10,7 +10,7 @@ from fastapi.responses import HTMLResponse, PlainTextResponse, Response
 from nicegui import app, ui
 
 from aleazero.errors import AleaZeroError
-from aleazero.web.parts.gates import TASKS, Gates
+from aleazero.web.parts.gates import RUN_TASKS, Gates
 from aleazero.web.parts.layout import (
     Problem,
     heading,
@@ -69,7 +69,7 @@ def add_pages(playground: Playground) -> None:
     async def report(name: str) -> Response:
         folder = playground.api.settings.runs
         try:
-            page = folder and await playground.rules(f"{TASKS}:report", folder=folder, name=name, slow=True)
+            page = folder and await playground.rules(f"{RUN_TASKS}:report", folder=folder, name=name, slow=True)
         except AleaZeroError as error:
             return PlainTextResponse(f"{one_line(error)}\n", status_code=422)
         if not page:
@@ -114,7 +114,7 @@ class Run:
         folder = self.playground.api.settings.runs
         try:
             summary = await self.playground.rules(f"{LISTINGS}:run", folder=folder, name=self.name)
-            data = await self.playground.rules(f"{TASKS}:curves", folder=folder, name=self.name)
+            data = await self.playground.rules(f"{RUN_TASKS}:curves", folder=folder, name=self.name)
             await self.gates.update()
         except AleaZeroError as error:
             self.failed.show(one_line(error))

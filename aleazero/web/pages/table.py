@@ -5,32 +5,48 @@ from __future__ import annotations
 import asyncio
 import html
 import json
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterable, Mapping
 from typing import Any, Final
-from urllib.parse import urlencode
 
-from nicegui import events, ui
+from nicegui import ui
 
 from aleazero.errors import AleaZeroError
 from aleazero.serving.api.store import SessionConflictError, UnknownSessionError
 from aleazero.web.parts.board import Board
 from aleazero.web.parts.dice import outcome_html
 from aleazero.web.parts.judgement import Judgement
-from aleazero.web.parts.layout import heading, loaded_page, panel, paragraph, scroll_region, shows_errors, subheading
+from aleazero.web.parts.layout import (
+    heading,
+    loaded_page,
+    on_keys,
+    panel,
+    paragraph,
+    scroll_region,
+    shows_errors,
+    subheading,
+)
 from aleazero.web.parts.seats import PERSON, full_names, seat_names
-from aleazero.web.playground import Playground, game_text, one_line
+from aleazero.web.playground import Playground, address_of, game_text, one_line
 
 MOST_BUTTONS: Final = 300
 """Actions that are shown as buttons."""
 MOST_OUTCOMES: Final = 60
 """Outcomes that are shown as buttons."""
+DIGITS: Final = tuple("123456789")
+"""Keys of the first moves."""
 RECENT: Final = 8
 """Rolls and actions that are shown below the board."""
 KEYS: Final = (
-    ("1 … 9", "play the first … ninth move"), ("Tab, Enter", "select a part of the board or a button"),
+    ("1 … 9", "play the first … ninth move, if the board has no such key"),
+    ("Tab, Enter", "select a part of the board or a button"),
     ("Enter", "play the selected parts"), ("Escape", "clear the selection"), ("u", "undo"), ("y", "redo"),
     ("h", "hint"), ("c", "coach on or off"), ("n", "continue: let the next player or the dice move"),
 )  # fmt: skip
+KEEP_PLACE: Final = """document.addEventListener('keydown', event => {
+  if (event.key.startsWith('Arrow') && document.querySelector('.board [data-key^="Arrow"]')
+      && !event.target.closest('input, textarea, .scroll')) event.preventDefault();
+})"""
+"""Keeps a page in its place if arrow keys belong to the board."""
 
 
 def add_pages(playground: Playground) -> None:
@@ -46,16 +62,24 @@ def add_pages(playground: Playground) -> None:
                 paragraph("This game was deleted, or its address is incomplete.")
                 ui.link("Back to the games", "/")
                 return
-            page = Table(playground, session)
+            page = Table(playground, session, await playground.card(game_text(view)))
             page.build(view)
             await page.begin(view)
 
 
 class Table:
-    """The page of one session."""
+    """The page of one session.
 
-    def __init__(self, playground: Playground, session: str) -> None:
+    Args:
+        playground: changes the session.
+        session: its id.
+        card: description of its game.
+    """
+
+    def __init__(self, playground: Playground, session: str, card: Mapping[str, Any]) -> None:
         self.playground, self.session = playground, session
+        self.title = str(card["title"])
+        self.has_chance, self.rolls_dice = card.get("chance", True), card.get("dice", False)
         self.view: dict[str, Any] = {}
         self.log: list[dict[str, Any]] = []
         """All steps of the session."""
@@ -70,7 +94,7 @@ class Table:
 
     def build(self, view: dict[str, Any]) -> None:
         """Build the page of a session."""
-        heading(str(view["game"]).replace("_", " ").capitalize())
+        heading(self.title)
         with ui.element("div").classes("two"):
             with ui.element("div").classes("stack"):
                 with panel("Board"):
@@ -82,14 +106,16 @@ class Table:
                 with ui.expansion("Moves").classes("panel") as self.moves_panel:
                     self.moves = ui.element("div").classes("moves").props('role="group" aria-label="Legal moves"')
             with ui.element("div").classes("stack"):
-                self.judgement = Judgement(self.playground, view)
+                self.judgement = Judgement(self.playground, view, self.has_chance)
                 with panel("History"):
                     subheading("History")
                     self.history = scroll_region("All moves and rolls").style("height: 15rem")
-                with ui.expansion("Keyboard").classes("panel"), ui.element("dl").classes("quiet").style("margin: 0"):
-                    for key, meaning in KEYS:
-                        ui.html(f"<kbd>{html.escape(key)}</kbd> {html.escape(meaning)}", sanitize=False, tag="p")
-        ui.keyboard(on_key=self._key)
+                with ui.expansion("Keyboard").classes("panel"):
+                    self.board_keys = ui.html("", sanitize=False).classes("quiet")
+                    ui.html(_keys_html(KEYS), sanitize=False).classes("quiet")
+        on_keys(self._key)
+        on_keys(self._enter, buttons=False)
+        ui.run_javascript(KEEP_PLACE)
 
     def _actions(self) -> None:
         with ui.element("div").classes("row"):
@@ -103,7 +129,8 @@ class Table:
                 "outline dense"
             )
             ui.button("Save file", on_click=self._save).props("outline dense")
-            self.by_hand = ui.switch("I roll the dice", on_change=self._hand_changed)
+            self.by_hand = ui.switch("Enter outcomes by hand", on_change=self._hand_changed)
+            self.by_hand.set_visibility(self.has_chance)
 
     # -- the course of the game ----------------------------------------------------------------------------------------
 
@@ -230,6 +257,7 @@ class Table:
             await self.board.show(view["game"], view["params"], view["position"], active=active)
         except AleaZeroError as error:
             ui.notify(one_line(error), type="negative")
+        self.news.text = ""
         self._show_rolls(new if view["changes"] else len(self.log))
         self._show_history()
         self._show_moves()
@@ -271,7 +299,7 @@ class Table:
         """Return a step as HTML: who played what, or the roll."""
         step = self.log[number]
         if step["player"] < 0:
-            return outcome_html(step["name"])
+            return outcome_html(step["name"], self.rolls_dice)
         return f"<b>{html.escape(seat_names(self.view['names'])[step['player']])}</b> {html.escape(step['name'])}"
 
     def _show_history(self) -> None:
@@ -284,6 +312,8 @@ class Table:
         self.moves.clear()
         outcomes = waits == "dice" and self.by_hand.value
         shown = (moves or [])[: MOST_OUTCOMES if outcomes else MOST_BUTTONS] if outcomes or waits == "person" else []
+        keys = self.board.data["keys"]
+        self.board_keys.content = _keys_html((key, title or part) for key, (part, title) in keys.items())
         self.moves_panel.text = "Enter the outcome" if outcomes else "All moves as buttons"
         if outcomes or self.board.data["svg"] is None:
             self.moves_panel.open()
@@ -293,7 +323,7 @@ class Table:
                 button = ui.button(text, on_click=lambda _, action=move["id"]: self._move(action))
                 button.props("outline dense no-caps").mark(f"move-{move['id']}")
                 button.props(f'data-action="{move["id"]}"')
-                if number < 9 and not outcomes:
+                if number < 9 and not outcomes and str(number + 1) not in keys:
                     button.props(f'aria-keyshortcuts="{number + 1}" data-digit="{number + 1}"')
             if len(shown) < len(moves or ()) and shown:
                 ui.label(f"{len(moves or ()) - len(shown)} more are not shown: roll, or select them on the board.")
@@ -326,17 +356,12 @@ class Table:
         if self.board.data["action"] is not None and self._waits() == "person":
             await self._move(self.board.data["action"])
 
-    async def _key(self, event: events.KeyEventArguments) -> None:
-        if not event.action.keydown or event.modifiers.ctrl or event.modifiers.alt or event.modifiers.meta:
-            return
-        key = str(event.key.name)
-        if key in self.board.data["keys"] and not self.busy:
-            await self._part(self.board.data["keys"][key])
+    async def _key(self, key: str) -> None:
+        if key in self.board.data["keys"]:  # those of the board take precedence
+            await self._part(self.board.data["keys"][key][0])
         elif key == "Escape":
             async with self.drawing:
                 await self._show({**self.view, "changes": []})
-        elif key == "Enter":
-            await self._play_selection()
         elif key == "u":
             await self._walk("undo")
         elif key == "y":
@@ -347,8 +372,12 @@ class Table:
             await self._continue()
         elif key == "c":
             self.judgement.coach.value = not self.judgement.coach.value
-        elif key in "123456789" and self._waits() == "person" and int(key) <= len(self.view["moves"]):
+        elif key in DIGITS and self._waits() == "person" and int(key) <= len(self.view["moves"]):
             await self._move(self.view["moves"][int(key) - 1]["id"])
+
+    async def _enter(self, key: str) -> None:
+        if key == "Enter":
+            await self._play_selection()
 
     async def _hint(self) -> None:
         if self.busy or self._waits() != "person":
@@ -362,22 +391,33 @@ class Table:
         except AleaZeroError as error:
             self.news.text = one_line(error)
             return
-        await self.board.show(view["game"], view["params"], view["position"], active=True, hint=int(found["action"]))
-        self._show_status()
-        values = [f"{name} ({value})" for name, value in found["alternatives"]]
-        self.news.text = f"Hint: {'; then '.join(values)}" if values else f"Hint: {found['name']} is the only move."
+        async with self.drawing:
+            if self.busy or self.view["revision"] != view["revision"]:  # the game has continued
+                self.news.text = ""
+                return
+            hint = int(found["action"])
+            await self.board.show(view["game"], view["params"], view["position"], active=True, hint=hint)
+            self._show_status()
+        plays = [f"{name} ({value})" for name, value in found["alternatives"]]
+        self.news.text = f"Hint: {plays[0]}." if plays else f"Hint: {found['name']} is the only move."
+        if len(plays) > 1:
+            self.news.text += f" Next best: {', '.join(plays[1:])}."
         for button in self.moves.default_slot.children:
             button.classes(remove="hinted")
             if button.props.get("data-action") == str(found["action"]):
                 button.classes("hinted")
 
     def _analyse(self) -> None:
-        query = urlencode({"game": game_text(self.view), "position": self.view["position"]})
-        ui.navigate.to(f"/analysis?{query}")
+        ui.navigate.to(address_of("/analysis", game_text(self.view), self.view["position"]))
 
     def _save(self) -> None:
         data = self.playground.api.store.get(self.session).data
         ui.download.content(json.dumps(data, ensure_ascii=False, indent=1), f"{data['game']}.json", "application/json")
+
+
+def _keys_html(keys: Iterable[tuple[str, str]]) -> str:
+    """Return keys with their meanings as HTML."""
+    return "".join(f"<p><kbd>{html.escape(key)}</kbd> {html.escape(meaning)}</p>" for key, meaning in keys)
 
 
 def _offer(button: ui.button, enabled: bool) -> None:

@@ -35,6 +35,9 @@ class Board:
         self._playground, self._on_part = playground, on_part
         self.data: dict[str, Any] = {"svg": None, "clicks": [], "action": None, "finished": False, "keys": {}}
         """What the task ``board`` returned."""
+        self._asked = 0
+        """Number of the last drawing; earlier ones that come later are not shown."""
+        self._hint: int | None = None
         self._picture = 0
         """Number of the position that is shown, which clicks contain."""
         self._element = ui.html("", sanitize=False).classes("board")
@@ -59,6 +62,10 @@ class Board:
             f"(board.querySelector({name}) || board.querySelector('[role=\"button\"]'))?.focus()"
         )
 
+    def fade(self) -> None:
+        """Show the picture pale, as that of another position."""
+        self._element.classes("faded")
+
     async def show(
         self, game: str, params: Mapping[str, Any], position: str, *, active: bool = False, click: str | None = None,
         hint: int | None = None,
@@ -71,14 +78,21 @@ class Board:
             position: the position as text.
             active: whether parts can be clicked.
             click: a click to add to those so far; without it, nothing is selected.
-            hint: an action whose parts are marked.
+            hint: an action whose parts are marked, until another call without a click.
         """
         clicks = self.data["clicks"] if click is not None else []
-        self.data = await self._playground.rules(
+        if click is None:
+            self._hint = hint
+        self._asked += 1
+        asked = self._asked
+        data = await self._playground.rules(
             "board", game, game=game, params=dict(params), position=position, clicks=clicks, click=click, active=active,
-            hint=hint,
+            hint=self._hint,
         )  # fmt: skip
-        svg = self.data["svg"]
+        if asked != self._asked:
+            return
+        self.data, svg = data, data["svg"]
+        self._element.classes(remove="faded")
         self._picture += click is None
         self._element.props(f"data-picture={self._picture} data-clicks={len(self.data['clicks'])}")
         self._element.content = f"<pre>{html.escape(self.data['text'])}</pre>" if svg is None else svg

@@ -95,7 +95,7 @@ class Comparison:
             best = next((name for one, name in zip(last["actions"], last["names"], strict=True)
                          if one == last["best"]), "–")  # fmt: skip
             error = self.error(last)
-            rows.append([side.name, f"{last['value'][0]:.4f}", best, f"{last['seconds']:.2f} s",
+            rows.append([side.name, f"{last['value'][0]:.4f}", best, f"{1000 * last['seconds']:,.0f} ms",
                          *([] if error is None else [f"{error:.4f}"])])  # fmt: skip
         if self.exact is not None:
             rows.append(["exact", f"{self.exact['value'][0]:.4f}", "", "", ""])
@@ -110,7 +110,7 @@ class Comparison:
         what = "value of player 0" if self.exact is None else "error of the value"
         return {
             "animation": False,
-            "grid": {"left": 62, "right": 16, "top": 40, "bottom": 40},
+            "grid": {"left": 62, "right": 16, "top": 54, "bottom": 40},
             "legend": {"top": 0},
             "tooltip": {"trigger": "axis"},
             "xAxis": {"type": "log", "name": "simulations", "nameLocation": "middle", "nameGap": 24,

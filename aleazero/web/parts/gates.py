@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
+import html
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, Final
 
 from nicegui import ui
 
 from aleazero.errors import AleaZeroError
 from aleazero.web.parts.layout import Problem, is_open, panel, paragraph, scroll_region, subheading
-from aleazero.web.parts.plots import Curve, chart_options, numbers_table
+from aleazero.web.parts.plots import Curve, chart_options, numbers_table, scale_title
 from aleazero.web.parts.replay import Replay, totals_table, value_curve
 from aleazero.web.parts.seats import judge_text
-from aleazero.web.playground import Playground, one_line
+from aleazero.web.playground import TASKS, Playground, one_line
 
-TASKS = "aleazero.web.tasks.runs"
+RUN_TASKS: Final = f"{TASKS}.runs"
 
 
 class Gates:
@@ -29,6 +30,8 @@ class Gates:
         self.playground, self.of = playground, of
         self.shown: list[str] | None = None
         self.games: dict[str, Any] = {}
+        self.judged: dict[str, Any] = {}
+        """The two games that are judged or shown."""
         self.replays: list[Replay] = []
         with panel("Gates"):
             subheading("Gates")
@@ -49,7 +52,7 @@ class Gates:
 
     async def update(self) -> None:
         """Read the verdicts again; a running run may have new ones."""
-        found = await self.playground.rules(f"{TASKS}:gates", **self.of) or []
+        found = await self.playground.rules(f"{RUN_TASKS}:gates", **self.of) or []
         if [one["gate"] for one in found] == self.shown:
             return
         self.shown = [one["gate"] for one in found]
@@ -59,7 +62,8 @@ class Gates:
             for one in found
         ]  # fmt: skip
         self.verdicts.content = numbers_table(("candidate", "champion", "verdict", "pairs", "score", "reason"), rows)
-        self.rates.content = found[0]["rates"] if found else "No gate has been played yet."
+        rates = found[0]["rates"] if found else "no gate has been played yet"
+        self.rates.content = html.escape(f"{rates[:1].upper()}{rates[1:]}.")
         recorded = {one["gate"]: f"{one['candidate']} against {one['champion']}" for one in found if one["recorded"]}
         self.panel.set_visibility(bool(recorded))
         if recorded:
@@ -70,12 +74,12 @@ class Gates:
         if self.gate.value is None:
             return
         try:
-            self.games = await self.playground.rules(f"{TASKS}:gate_games", **self.of, gate=self.gate.value) or {}
+            self.games = await self.playground.rules(f"{RUN_TASKS}:gate_games", **self.of, gate=self.gate.value) or {}
         except AleaZeroError as error:
             self._fail(error)
             return
         options = {
-            number: f"pair {one['pair']}, dice {one['seed'] % 10**6}: {' and '.join(map(players_text, one['games']))}"
+            number: f"pair {one['pair']}, seed {one['seed']}: {' and '.join(map(players_text, one['games']))}"
             for number, one in enumerate(self.games.get("sides", ()))
         }
         self.side.set_options(options, value=None)
@@ -85,7 +89,7 @@ class Gates:
         """Judge and show the two games that are chosen."""
         if self.side.value is None:
             return
-        side = self.games["sides"][self.side.value]
+        side = self.judged = self.games["sides"][self.side.value]
         self.status.text = "Judging … (a first judgement compiles the game)"
         self.failed.hide()
         try:
@@ -99,7 +103,7 @@ class Gates:
         except AleaZeroError as error:
             self._fail(error)
             return
-        if not is_open():
+        if not is_open() or self.judged is not side:  # others were chosen in the meantime
             return
         self.status.text = judge_text(found[0]["judge"], found[0]["exact"])
         self.place.clear()
@@ -121,12 +125,14 @@ class Gates:
                 with ui.element("div").classes("stack replay"):
                     paragraph(f"Game {number + 1}: {players_text({'players': one['names']})}")
                     self.replays.append(Replay(self.playground, one))
-                    scroll_region(f"Totals of game {number + 1}", totals_table(one["totals"]))
+                    scroll_region(f"Totals of game {number + 1}", totals_table(one))
                 seat = one["names"].index(candidate) if candidate in one["names"] else 0
                 line = value_curve(one, seat, f"game {number + 1}: {one['names'][seat]} as player {seat}")
                 curves.append(line._replace(number=number))
-        chart = ui.echart(chart_options(curves, found[0]["unit"]), renderer="svg").classes("chart")
-        chart.props(f'role="img" aria-label="{found[0]["unit"]} over both games"')
+        scale = found[0]["scale"]
+        subheading(scale_title(scale, candidate))
+        chart = ui.echart(chart_options(curves, scale), renderer="svg").classes("chart")
+        chart.props(f'role="img" aria-label="{html.escape(scale_title(scale, candidate))} over both games"')
 
     @property
     def step(self) -> int:

@@ -10,24 +10,34 @@ from typing import Any, Final
 from nicegui import ui
 
 from aleazero.errors import AleaZeroError
+from aleazero.serving.scale import Scale
 from aleazero.web.parts.layout import panel, subheading
-from aleazero.web.parts.plots import Curve, chart_options, unit_title
+from aleazero.web.parts.plots import Curve, chart_options, scale_title
 from aleazero.web.parts.seats import PERSON, judge_text, seat_names
 from aleazero.web.playground import IN_BACKGROUND, Playground, one_line
 
 MARKS: Final = {"": "", "error": " An error.", "blunder": " A blunder."}
+METER: Final = 0.1
+"""Least luck at the end of a meter, as a share of the range of values."""
 
 
 class Judgement:
-    """Panels with the curve, the luck of each player and the coach; ``follow`` gives them the steps of the game."""
+    """Panels with the curve, the luck of each player and the coach; ``follow`` gives them the steps of the game.
 
-    def __init__(self, playground: Playground, view: Mapping[str, Any]) -> None:
-        self.playground, self.view = playground, view
+    Args:
+        playground: judges the steps.
+        view: the view of the session.
+        has_luck: whether the game has chance events.
+    """
+
+    def __init__(self, playground: Playground, view: Mapping[str, Any], has_luck: bool) -> None:
+        self.playground, self.view, self.has_luck = playground, view, has_luck
         self.entries: list[dict[str, Any]] = []
         """Judged plays and rolls."""
         self.end: list[float] | None = None
         """Value of the last judged position."""
-        self.unit, self.judge = "", ""
+        self.scale: Scale | None = None
+        self.judge = ""
         self._steps: Sequence[Any] = ()
         self._before: Sequence[str] = ()
         self._task: asyncio.Task[None] | None = None
@@ -35,11 +45,12 @@ class Judgement:
         ui.context.client.on_delete(self._stop)
 
     def _build(self) -> None:
-        with panel("Value and luck"):
+        with panel("Value and luck" if self.has_luck else "Value"):
             self._title = ui.html("Value over the game", sanitize=False, tag="h2")
-            self._chart = ui.echart(chart_options([], ""), renderer="svg").classes("chart")
+            self._chart = ui.echart(chart_options([], None), renderer="svg").classes("chart")
             self._chart.props('role="img" aria-label="Value over the game"')
-            subheading("Luck")
+            if self.has_luck:
+                subheading("Luck")
             self._meters = ui.html("", sanitize=False).classes("meter")
             self._source = ui.label("").classes("quiet").style("min-height: 1.4em")
         with panel("Coach"):
@@ -62,7 +73,9 @@ class Judgement:
         if view["players"] > 1 and view["player"] is not None:  # a play that is not complete yet
             while end and steps[end - 1][0] == view["player"]:
                 end -= 1
-        while self.entries and self.entries[-1]["step"] - 1 + self.entries[-1]["length"] > end:
+        both = zip(self._steps, steps[:end], strict=False)
+        kept = next((n for n, (old, new) in enumerate(both) if old != new), min(end, len(self._steps)))
+        while self._judged > kept:
             self.end = self.entries.pop()["value"]
         self._steps, self._before = steps[:end], before
         if self._task is None or self._task.done():
@@ -94,7 +107,7 @@ class Judgement:
                 return
             if self._judged == first and self._steps[: len(steps)] == steps:  # nothing was taken back
                 self.entries += found["entries"]
-                self.end, self.unit = found["end"], found["unit"]
+                self.end, self.scale = found["end"], found["scale"]
                 self.judge = judge_text(found["judge"], found["exact"])
             self._show()
 
@@ -106,12 +119,13 @@ class Judgement:
         players = [mine] if len(seats) <= 2 else list(range(len(seats)))
         names = seat_names(seats)
         lines = [Curve(names[player], self._line(player), player) for player in players]
-        if self.unit:
-            self._title.content = html.escape(unit_title(self.unit, f"player {mine}" if len(seats) == 2 else ""))
+        if self.scale is not None:
+            self._title.content = html.escape(scale_title(self.scale, f"player {mine}" if len(seats) == 2 else ""))
         self._chart.options.clear()
-        self._chart.options.update(chart_options(lines, self.unit))
+        self._chart.options.update(chart_options(lines, self.scale))
         self._chart.update()
-        self._meters.content = self._luck(names)
+        if self.has_luck:
+            self._meters.content = self._luck(names)
         self._source.text = self.judge or "The first judgement compiles the game."
         self._advice.content = self._coaching() if self.coach.value else "The coach is off."
 
@@ -120,20 +134,15 @@ class Judgement:
         return points if self.end is None else [*points, [self._judged, self.end[player]]]
 
     def _luck(self, names: Sequence[str]) -> str:
+        """Return a meter for each player: the sum of the luck of all rolls."""
+        if self.scale is None:
+            return luck_meters([(name, 0.0, "") for name in names], 1.0)
         rolls = [one for one in self.entries if one["kind"] == "roll"]
-        sums = [sum(one["luck"][number] for one in rolls) for number in range(len(names))]
-        most = max([abs(number) for number in sums] + [10.0 if "%" in self.unit else 1.0])
-        rows = []
-        for name, number in zip(names, sums, strict=True):
-            width = 50 * abs(number) / most
-            side = f"left:{50 - width:.1f}%" if number < 0 else "left:50%"
-            low = ' class="low"' if number < 0 else ""
-            text = f"{number + 0.0:+.1f}{' %' if '%' in self.unit else ''}"
-            rows.append(
-                f'<span>{html.escape(name)}</span><span class="bar" aria-hidden="true"><i{low} '
-                f'style="{side};width:{width:.1f}%"></i><b></b></span><span class="number">{text}</span>'
-            )
-        return "".join(rows)
+        sums = [sum(one["luck"][player] for one in rolls) for player in range(len(names))]
+        values = (abs(value) for one in self.entries for value in one["value"] or ())
+        span = max(values, default=0.0) if self.scale.span is None else self.scale.span
+        both = zip(names, sums, strict=True)
+        return luck_meters([(n, self.scale.difference(luck), self.scale.luck(luck)) for n, luck in both], METER * span)
 
     def _coaching(self) -> str:
         """Return the judgement of the last decision of a person."""
@@ -145,9 +154,32 @@ class Judgement:
                 return f"<b>{name}</b> was the only move."
             if one["is_best"]:
                 return f'<span class="good">✓ <b>{name}</b> was the best move.</span>'
+            if not one["costs"]:
+                best = html.escape(one["best"])
+                return f'<span class="good">✓ <b>{name}</b> was as good as the best move, <b>{best}</b>.</span>'
             others = "".join(f"<li>{html.escape(text)}: {value}</li>" for text, value in one["alternatives"][:4])
             return (
                 f'<span class="bad">✗ <b>{name}</b> cost {one["cost_text"]}.{MARKS[one["mark"]]}</span> '
                 f"Better: <b>{html.escape(one['best'])}</b>.<ul>{others}</ul>"
             )
         return "After each of your moves, the coach shows what it cost and what was better."
+
+
+def luck_meters(meters: Sequence[tuple[str, float, str]], least: float) -> str:
+    """Return bars to the left or right of a middle as HTML.
+
+    Args:
+        meters: name, number and text of each.
+        least: number of a bar of full length, if no number is larger.
+    """
+    most = max([least, *(abs(number) for _, number, _ in meters)]) or 1.0
+    rows = []
+    for name, number, text in meters:
+        width = 50 * abs(number) / most
+        side = f"left:{50 - width:.1f}%" if number < 0 else "left:50%"
+        low = ' class="low"' if number < 0 else ""
+        rows.append(
+            f'<span>{html.escape(name)}</span><span class="bar" aria-hidden="true"><i{low} '
+            f'style="{side};width:{width:.1f}%"></i><b></b></span><span class="number">{text}</span>'
+        )
+    return "".join(rows)

@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from contextlib import asynccontextmanager, contextmanager
 from functools import cache
 from importlib.resources import files
-from typing import Any, Final
+from typing import Any, Final, Literal
 
 from nicegui import events, ui
 
@@ -147,6 +147,24 @@ def scroll_region(name: str, content: str = "", classes: str = "scroll") -> ui.h
     """Add HTML that scrolls, has a name, and can be reached by keyboard."""
     found = ui.html(content, sanitize=False).classes(classes)
     return found.props(f'tabindex="0" role="region" aria-label="{html.escape(name)}"')
+
+
+def on_keys(handle: Callable[[str], Awaitable[None]], repeating: bool = False, buttons: bool = True) -> None:
+    """Call a function with the name of each key that is pressed outside of text fields, without Ctrl, Alt or Meta.
+
+    Args:
+        handle: the function.
+        repeating: call it repeatedly while a key is held.
+        buttons: call it also while a button has the focus, which handles Enter and the space bar itself.
+    """
+
+    async def pressed(event: events.KeyEventArguments) -> None:
+        modifiers = event.modifiers
+        if event.action.keydown and not (modifiers.ctrl or modifiers.alt or modifiers.meta):
+            await handle(str(event.key.name))
+
+    typed: list[Literal["input", "select", "button", "textarea"]] = ["input", "select", "textarea"]
+    ui.keyboard(pressed, repeating=repeating, ignore=typed if buttons else [*typed, "button"])
 
 
 async def shows_errors(call: Callable[[], Awaitable[Any]]) -> Any:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import html
 from typing import Any, Final
 
+from aleazero.web.parts.tree import value_color
+
 COLUMN: Final = 250
 ROW: Final = 40
 MARGIN: Final = 30
@@ -32,10 +34,7 @@ def plan_svg(graph: dict[str, Any], player: int) -> str:
 
 
 def _node(x: float, y: float, node: dict[str, Any], value: float, low: float, high: float) -> str:
-    middle, half = (low + high) / 2, (high - low) / 2
-    share = 0.0 if half <= 0 else max(-1.0, min(1.0, (value - middle) / half))
-    style = f'style="fill:color-mix(in oklab, var({"--high" if share >= 0 else "--low"}) {100 * abs(share):.0f}%, '
-    style += 'var(--mid));stroke:var(--ink)"'
+    style = f'style="fill:{value_color(value, low, high)};stroke:var(--ink)"'
     shape = {
         "chance": f'<circle cx="{x}" cy="{y}" r="7" {style}/>',
         "decision": f'<rect x="{x - 7}" y="{y - 7}" width="14" height="14" rx="2" {style}/>',

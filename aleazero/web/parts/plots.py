@@ -6,8 +6,11 @@ import html
 from collections.abc import Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
+from aleazero.serving.scale import Scale
+
 COLORS: Final = ("#1769aa", "#c65d12", "#2a8a6b", "#9a4f8c")
-"""Colours of players, which stay apart for the colour-blind; lines also differ by their dashes."""
+"""Colours of players, which stay apart for the colour-blind; lines also differ by their dashes. ``theme.css`` has
+lighter ones for dark pages."""
 DASHES: Final = ("solid", "dashed", "dotted", "dashed")
 
 
@@ -41,10 +44,10 @@ def facts_table(facts: Mapping[str, Any]) -> str:
     return f'<table class="facts"><tbody>{rows}</tbody></table>'
 
 
-def unit_title(unit: str, player: str = "") -> str:
+def scale_title(scale: Scale, player: str = "") -> str:
     """Return the title of a curve of values: ``Win chance of player 0 (%)``."""
-    name, percent = unit.removesuffix(" %"), " (%)" if unit.endswith(" %") else ""
-    return f"{name[:1].upper()}{name[1:]}{f' of {player}' if player else ''}{percent}"
+    percent = " (%)" if scale.is_win_chance else ""
+    return f"{scale.name[:1].upper()}{scale.name[1:]}{f' of {player}' if player else ''}{percent}"
 
 
 class Curve(NamedTuple):
@@ -56,9 +59,9 @@ class Curve(NamedTuple):
     """Number of its color and dashes."""
 
 
-def chart_options(lines: Sequence[Curve], unit: str) -> dict[str, Any]:
-    """Return the options of a plot of values over a game; the range of percentages is 0 to 100."""
-    percent = "%" in unit
+def chart_options(lines: Sequence[Curve], scale: Scale | None) -> dict[str, Any]:
+    """Return the options of a plot of values over a game; the range of win chances is 0 to 100."""
+    percent = scale is not None and scale.is_win_chance
     return {
         "animation": False,
         "grid": {"left": 44, "right": 16, "top": 30 if len(lines) > 1 else 12, "bottom": 26},

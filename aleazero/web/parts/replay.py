@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import html
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping
 from typing import Any, Final
 
 from nicegui import events, ui
@@ -17,6 +17,8 @@ SYMBOLS: Final = {"error": ("triangle", 11), "blunder": ("diamond", 14)}
 """Symbol and size of a marked decision in the curve."""
 TOTALS: Final = ("decisions", "regret", "best", "errors", "blunders", "luck", "result", "adjusted")
 """Rows of the table of totals."""
+OF_LUCK: Final = ("luck", "adjusted")
+"""Rows that games without chance do not have."""
 
 
 class Replay:
@@ -73,7 +75,8 @@ def note_of(one: Mapping[str, Any], names: list[str]) -> str:
     others = "".join(f"<li>{html.escape(text)}: {value}</li>" for text, value in one["alternatives"])
     cost = f'<span class="bad">✗ cost {one["cost_text"]}.{MARKS[one["mark"]]}</span>'
     better = f"{cost} Better: <b>{html.escape(one['best'])}</b>"
-    verdict = '<span class="good">✓ the best move</span>' if one["is_best"] else better
+    equal = f'<span class="good">✓ as good as the best move, <b>{html.escape(one["best"])}</b></span>'
+    verdict = '<span class="good">✓ the best move</span>' if one["is_best"] else better if one["costs"] else equal
     return f"{who}: <b>{name}</b>, {verdict}<ul>{others}</ul>"
 
 
@@ -87,7 +90,7 @@ def value_curve(found: Mapping[str, Any], player: int, name: str) -> Curve:
 
 def game_chart(found: Mapping[str, Any], player: int, go: Callable[[int], Awaitable[None]]) -> ui.echart:
     """Add the curve of a player's values with marks at errors and blunders. A click on it calls ``go`` with a place."""
-    options = chart_options([value_curve(found, player, f"player {player}")], found["unit"])
+    options = chart_options([value_curve(found, player, f"player {player}")], found["scale"])
     steps = [one["step"] - 1 for one in found["entries"]]
     marked = [one for one in found["entries"] if one["kind"] == "decision" and one["mark"] and one["value"]]
     for mark, (symbol, size) in SYMBOLS.items():
@@ -108,14 +111,15 @@ def game_chart(found: Mapping[str, Any], player: int, go: Callable[[int], Awaita
     return chart.props(f'role="img" aria-label="Value of player {player} over the game, with marks at errors"')
 
 
-def totals_table(totals: Sequence[Mapping[str, Any]]) -> str:
+def totals_table(found: Mapping[str, Any]) -> str:
     """Return the totals of the players of a judged game as HTML, one column per player."""
 
     def cell(one: Mapping[str, Any], row: str) -> Any:
         if row == "best" and one[row] is not None:
-            return f"{one[row]:.0%}"
+            return f"{100 * one[row]:.0f} %"
         return "–" if one[row] is None else one[row]
 
-    names = {"best": "best decisions", "adjusted": "luck-adjusted result"}
+    names, totals = {"best": "best decisions", "adjusted": "luck-adjusted result"}, found["totals"]
     heads = ["", *(f"{one['player']}: {one['name']}" for one in totals)]
-    return numbers_table(heads, [[names.get(row, row), *(cell(one, row) for one in totals)] for row in TOTALS])
+    shown = TOTALS if found["scale"].has_luck else [row for row in TOTALS if row not in OF_LUCK]
+    return numbers_table(heads, [[names.get(row, row), *(cell(one, row) for one in totals)] for row in shown])

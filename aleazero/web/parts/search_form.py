@@ -11,6 +11,16 @@ from aleazero.errors import ConfigError
 
 DEFAULT: Final = "default"
 CUSTOM: Final = "custom"
+PRESETS: Final = {
+    DEFAULT: "sampling, or for networks stratified or progressive",
+    "sampling": "draws outcomes by their probability",
+    "stratified": "visits the outcome that is furthest below its probability; backs up the exact mean",
+    "progressive": "stores more outcomes as the visits grow",
+    "full": "expands all outcomes at once; backs up the exact mean",
+    "open": "open loop: all outcomes share one node",
+    CUSTOM: "the settings below",
+}
+"""What the presets of chance handling do."""
 
 
 def evaluators_of(card: Mapping[str, Any]) -> list[str]:
@@ -89,8 +99,8 @@ class SearchForm:
         self._form, self._changed = form, changed
         options = {DEFAULT: "default of the evaluator", **{name: name for name in form["presets"]}, CUSTOM: "custom"}
         self.preset = ui.select(options, value=DEFAULT, label="chance handling", on_change=self._preset_changed)
-        self.preset.props("outlined dense")
-        with ui.expansion("Chance settings").classes("full").props("dense") as self._details:
+        self.preset.props("outlined dense").props["hint"] = PRESETS[DEFAULT]
+        with ui.expansion("Chance settings").classes("full").props("dense"):
             self.chance = Fields(form["chance"], self._detail_changed)
             self.widens = ui.switch("progressive widening", on_change=self._detail_changed)
             self.widening = Fields(form["widening"], self._detail_changed)
@@ -99,6 +109,8 @@ class SearchForm:
         self._setting = False
 
     def _preset_changed(self) -> None:
+        self.preset.props["hint"] = PRESETS.get(self.preset.value, "")
+        self.preset.update()
         if self.preset.value != CUSTOM:
             self._setting = True
             values = self._form["presets"].get(self.preset.value, {})

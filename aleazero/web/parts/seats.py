@@ -22,7 +22,7 @@ def seat_options(card: Mapping[str, Any]) -> dict[str, str]:
     kinds = [kind["player"] for kind in card["kinds"]]
     found = {PERSON: KNOWN[PERSON]}
     for kind in kinds:
-        if kind in KNOWN and kind not in SEARCHES:
+        if kind in KNOWN and kind not in SEARCHES and (kind != "oracle" or card["exact"]):
             found[kind] = KNOWN[kind]
         elif kind.startswith("net:") and kind not in ("net:champion", "net:dummy"):
             found[kind] = f"network {kind[4:]}"

@@ -29,6 +29,7 @@ LEGEND: Final = (
     '<span><b style="color:var(--low)">orange</b> low, <b style="color:var(--high)">blue</b> high value</span>'
     "<span>edge: <b>action</b> or <b>outcome</b> · <b>probability</b> · visits</span>"
     "<span>dotted edge: outcome</span><span>dashed node: outcomes not shown or not stored</span>"
+    "<span>+: more levels below</span>"
 )
 Path = tuple[int, ...]
 
@@ -61,6 +62,14 @@ def value_range(tree: dict[str, Any], player: int) -> tuple[float, float]:
         first, last = value_range(child, player)
         low, high = min(low, first), max(high, last)
     return low, high
+
+
+def value_color(value: float, low: float, high: float) -> str:
+    """Return the color of a value as CSS; ``low`` and ``high`` are the ends of the range of values."""
+    middle, half = (low + high) / 2, (high - low) / 2
+    share = 0.0 if half <= 0 else max(-1.0, min(1.0, (value - middle) / half))
+    end = "--high" if share >= 0 else "--low"
+    return f"color-mix(in oklab, var({end}) {100 * abs(share):.0f}%, var(--mid))"
 
 
 class _Drawing:
@@ -162,21 +171,16 @@ class _Drawing:
         name = f"{node['kind']} {node['text']}, {node['visits']} visits, value {values}"
         more = " +" if hidden or node.get("cut") else ""
         inner = bool(node["children"]) and not hidden
+        shape = _shape(node["kind"], x, y, r, value_color(value, self.low, self.high))
         self.nodes.append(
             f'<g class="{" ".join(classes)}" data-path="{",".join(map(str, path))}" data-visits="{node["visits"]}" '
             f'data-value="{" ".join(repr(one) for one in node["value"])}" '
             f'data-probability="{"" if node["probability"] is None else repr(node["probability"])}" role="button" '
-            f'tabindex="0" aria-label="{html.escape(name)}">{_shape(node["kind"], x, y, r, self._color(value))}'
+            f'tabindex="0" aria-label="{html.escape(name)}">{shape}'
             f'<text x="{x if inner else x + r + 4:.1f}" y="{y + r + 12 if inner else y + 4:.1f}" '
             f'text-anchor="{"middle" if inner else "start"}">{value:.3f}{more}</text>'
             f"<title>{html.escape(name)}</title></g>"
         )
-
-    def _color(self, value: float) -> str:
-        middle, half = (self.low + self.high) / 2, (self.high - self.low) / 2
-        share = 0.0 if half <= 0 else max(-1.0, min(1.0, (value - middle) / half))
-        end = "--high" if share >= 0 else "--low"
-        return f"color-mix(in oklab, var({end}) {100 * abs(share):.0f}%, var(--mid))"
 
 
 def _edge_text(node: dict[str, Any], child: dict[str, Any]) -> list[tuple[str, str]]:

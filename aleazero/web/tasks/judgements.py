@@ -17,10 +17,11 @@ from aleazero.oracles.oracle import oracle_of
 from aleazero.players.champions import champion_of
 from aleazero.players.make import make_player
 from aleazero.serving.desk import Desk
-from aleazero.serving.judge import make_judge
-from aleazero.serving.judgement import Judge
+from aleazero.serving.judge import MOST_SOLVED, make_judge
+from aleazero.serving.judgement import ALTERNATIVES, Judge
 from aleazero.serving.ledger import Decision, Ledger, ledger_of
-from aleazero.serving.review import Scale
+from aleazero.serving.review import scale_of
+from aleazero.serving.scale import Scale
 from aleazero.serving.session import Session
 from aleazero.serving.session_file import read_studied
 from aleazero.serving.work import Work
@@ -39,7 +40,7 @@ def judge_of(desk: Desk, key: Any, game: Game) -> Judge:
     desk.prepare()
 
     def make() -> Judge:
-        strong = oracle_of(game) is not None or champion_of(game) is not None
+        strong = oracle_of(game, max_states=MOST_SOLVED) is not None or champion_of(game) is not None
         return make_judge(game, None if strong else f"search:sims={JUDGE_SIMULATIONS}")
 
     judge: Judge = desk.engine((key, "judge"), make)
@@ -48,7 +49,7 @@ def judge_of(desk: Desk, key: Any, game: Game) -> Judge:
 
 
 def judge_steps(payload: Mapping[str, Any], work: Work) -> dict[str, Any]:
-    """Judge ``steps`` from a position: cost of decisions, luck of rolls, values; numbers are in units of the scale."""
+    """Judge ``steps`` from a position: cost of decisions, luck of rolls, values."""
     desk, key, game = open_game(payload, work)
     judge = judge_of(desk, key, game)
     steps = [(int(player), int(action)) for player, action in payload["steps"]]
@@ -57,12 +58,15 @@ def judge_steps(payload: Mapping[str, Any], work: Work) -> dict[str, Any]:
 
 
 def ledger_data(game: Game, ledger: Ledger, first: int = 0) -> dict[str, Any]:
-    """Return a ledger for pages: numbers on the scale of the game, and texts. ``first`` is added to step numbers."""
-    scale = Scale(game)
+    """Return a ledger for pages. ``first`` is added to step numbers.
+
+    Values are in the units of the scale, as in its texts; luck is in units of returns.
+    """
+    scale = scale_of(game)
     return {
         "judge": ledger.judge,
         "exact": ledger.exact,
-        "unit": scale.name + scale.symbol,
+        "scale": scale,
         "entries": [_entry(one, scale, first) for one in ledger.entries],
         "end": [scale.number(value) for value in ledger.end],
         "totals": [
@@ -88,7 +92,7 @@ def _entry(entry: Any, scale: Scale, first: int) -> dict[str, Any]:
         return data | {
             "length": len(entry.actions),
             "forced": entry.forced,
-            "cost": entry.cost / scale.unit,
+            "costs": scale.sign(entry.cost) > 0,
             "cost_text": scale.cost(entry.cost),
             "mark": entry.mark,
             "best": entry.best,
@@ -97,7 +101,7 @@ def _entry(entry: Any, scale: Scale, first: int) -> dict[str, Any]:
         }
     return data | {
         "length": 1,
-        "luck": [value / scale.unit for value in entry.luck],
+        "luck": list(entry.luck),
         "luck_text": [scale.luck(value) for value in entry.luck],
         "probability": entry.probability,
     }
@@ -123,16 +127,16 @@ def review_file(payload: Mapping[str, Any], work: Work) -> dict[str, Any]:
     if len(one.steps) > desk.limits.moves:
         raise ConfigError(f"the game has {len(one.steps):,} steps, expected at most {desk.limits.moves:,}")
     key, game = desk.game(one.text or one.game.name, one.game.params)
-    ledger = ledger_of(one.start, one.steps, judge_of(desk, key, game), names=one.names or None)
+    ledger, scale = ledger_of(one.start, one.steps, judge_of(desk, key, game), names=one.names or None), scale_of(game)
     return without_nan({  # type: ignore[no-any-return]
         **ledger_data(game, ledger), "games": [", ".join(each.names) for each in games], "names": list(one.names),
         "game": one.text or game.name, "params": game.json_params(ConfigError), "last": one.end().to_text(),
-        "worst": [decision.step for decision in ledger.worst[:MOST_WORST]],
+        "worst": [one.step for one in ledger.worst[:MOST_WORST] if scale.sign(one.cost) > 0],
     })  # fmt: skip
 
 
 def hint(payload: Mapping[str, Any], work: Work) -> dict[str, Any]:
-    """Return the best play in a position by the judge, and what other plays are worth."""
+    """Return the best play in a position by the judge, and the values of the best plays."""
     desk, key, game = open_game(payload, work)
     state = state_of(game, payload)
     legal = state.legal_actions()
@@ -140,12 +144,12 @@ def hint(payload: Mapping[str, Any], work: Work) -> dict[str, Any]:
         return {"action": legal[0], "name": state.action_to_string(legal[0]), "judge": "", "alternatives": []}
     judge = judge_of(desk, key, game)
     found = judge.judge_plays([state], [(state.canonical_action(legal[0]),)])[0]
-    scale = Scale(game)
+    scale, plays = scale_of(game), found.alternatives[: ALTERNATIVES - 1]  # the last one may be the judged action
     return {
         "action": int(found.best[0]),
         "name": play_text(state, found.best),
         "judge": judge.name,
-        "alternatives": [[play_text(state, actions), scale.value(value)] for actions, value in found.alternatives],
+        "alternatives": [[play_text(state, actions), scale.value(value)] for actions, value in plays],
     }
 
 

@@ -15,6 +15,7 @@ from aleazero.games.kit import kit_of
 from aleazero.games.registry import game_names, parse_game_text
 from aleazero.games.scene import Move, Selection
 from aleazero.games.svg import to_svg
+from aleazero.oracles.oracle import why_no_oracle
 from aleazero.search.config import PRESETS, ChanceConfig, SearchConfig, Widening
 from aleazero.serving.api.listings import players
 from aleazero.serving.api.tasks import load
@@ -29,7 +30,10 @@ def bundled_games(payload: Mapping[str, Any], work: Work) -> list[str]:
 
 
 def describe_card(payload: Mapping[str, Any], work: Work) -> dict[str, Any]:
-    """Describe a game for the lobby: texts, parameters with their types, seats, and a picture of a position."""
+    """Describe a game for the lobby: texts, parameters with their types, seats, and a picture of a position.
+
+    ``exact`` is set if the game has exact values, or may be small enough to be solved.
+    """
     text = payload["text"]
     name, params = parse_game_text(text)
     game = load(name, params, payload["sources"], work)
@@ -44,6 +48,8 @@ def describe_card(payload: Mapping[str, Any], work: Work) -> dict[str, Any]:
         "players": game.num_players,
         "actions": game.num_actions,
         "chance": game.info.max_outcomes > 0,
+        "dice": kit_of(game).rolls_dice,
+        "exact": why_no_oracle(game) is None,
         "kinds": players({"sources": payload["sources"], "game": text}, work),
         "examples": [
             {"caption": one.caption, "params": {**params, **one.params}, "position": one.position}
@@ -80,7 +86,7 @@ def board(payload: Mapping[str, Any], work: Work) -> dict[str, Any]:
 
     Returns:
         The picture as SVG (None if the game has no drawing) and as text, the clicks, the action that they stand for,
-        whether it is complete, and the parts by key.
+        whether it is complete, and the names and titles of the parts by key.
     """
     game = load(payload["game"], payload["params"], payload["sources"], work)
     state = game.state_from_text(payload["position"])
@@ -99,7 +105,7 @@ def board(payload: Mapping[str, Any], work: Work) -> dict[str, Any]:
         starts = Selection(scene.moves).clickable
         clickable = sorted({*selection.clickable, *starts})
         marked = [part for move in scene.moves if move.action == payload["hint"] for part in _parts_of(move)]
-        keys = {shape.key: shape.part for shape in scene.parts() if shape.key and shape.part in clickable}
+        keys = {shape.key: (shape.part, shape.title) for shape in scene.parts() if shape.key}
     return {
         "svg": to_svg(scene, selected=clicks, clickable=clickable, marked=marked), "text": str(state),
         "clicks": list(clicks), "action": action, "finished": finished, "keys": keys,
@@ -190,7 +196,7 @@ def _help(game: Game) -> dict[str, str]:
     first = lines[0].replace("`", "").removeprefix("Describe the game").strip(" ;") if lines else ""
     if len(game.params) == 1 and not found and first.strip("."):
         found = {next(iter(game.params)): first}
-    return found
+    return {name: text[:1].upper() + text[1:] for name, text in found.items()}
 
 
 def _words(way: Mapping[str, Any]) -> list[Any]:

@@ -92,10 +92,9 @@ def _search(desk: Desk, key: Any, game: Game, payload: Mapping[str, Any], sims: 
 
 
 def _searched(state: State, result: SearchResult, payload: Mapping[str, Any], started: float) -> dict[str, Any]:
-    visits = int(result.visits.sum()) or sum(one.visits for one in result.outcomes)
     tree = shown_tree(result.view.root(), payload["depth"], payload["top"], payload["nodes"])
     return {
-        "simulations": visits,
+        "simulations": result.simulations,
         "seconds": time.monotonic() - started,
         "player": state.current_player(),
         "actions": result.actions.tolist(),
