@@ -147,6 +147,6 @@ def count_text(number: int, noun: str) -> str:
 
 def nearest(word: str, known: Iterable[str]) -> str:
     """Return a hint for a mistyped word: ``did you mean pig?``, or a list of all known words."""
-    choices = sorted(known)
+    choices = sorted(set(known))
     close = get_close_matches(word, choices, n=3, cutoff=0.5)
     return f"did you mean {' or '.join(close)}?" if close else f"known: {', '.join(choices) or 'none'}"

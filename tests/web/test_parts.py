@@ -9,10 +9,12 @@ import pytest
 from aleazero import load_game
 from aleazero.games.kit import kit_of
 from aleazero.games.registry import game_names
+from aleazero.serving.requests import Sources
 from aleazero.web.parts.dice import PIPS, SYMBOLS, outcome_html
 from aleazero.web.parts.judgement import luck_meters
 from aleazero.web.parts.plots import numbers_table
 from aleazero.web.parts.seats import full_names, judge_text, seat_names
+from aleazero.web.tasks.rules import board
 from tests.web.live_web import ROOT
 
 
@@ -68,3 +70,28 @@ def test_shares_are_drawn_as_bars_and_texts_are_escaped():
     found = numbers_table(("action", "share"), [("<b>", "50.0%"), ("hold", "25.0%")], bars=1)
     assert "&lt;b&gt;" in found
     assert [part.split("em")[0] for part in found.split("width:")[1:]] == ["2.50", "1.25"]
+
+
+class Work:
+    """A worker's end of a task without a pool."""
+
+    def preparing(self):
+        pass
+
+    def ready(self):
+        pass
+
+
+def test_a_hint_marks_one_of_equal_dice_and_keeps_the_selection():
+    state = load_game("yatzy").new_initial_state()
+    state.play("roll-22345")
+    found = board(
+        {"game": "yatzy", "params": {}, "sources": Sources(), "position": state.to_text(), "clicks": ["die-4"],
+         "click": None, "active": True, "hint": state.string_to_action("keep-2345")}, Work(),
+    )  # fmt: skip
+    marked = [
+        re.search(r'data-part="([^"]+)"', part)[1] for part in re.findall(r"<g [^>]*\bmarked\b[^>]*>", found["svg"])
+    ]
+    assert len([part for part in marked if part.startswith("die")]) == 4
+    assert len(marked) == 5
+    assert found["clicks"] == ["die-4"]

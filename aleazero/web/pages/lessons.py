@@ -222,7 +222,7 @@ async def _luck(playground: Playground) -> None:
                 "pig",
                 game="pig",
                 params={"target": 20},
-                games=int(games.value or 2),
+                games=max(2, int(games.value or 2)),
                 seed=int(seed.value or 0),
             )
         except AleaZeroError as error:

@@ -39,8 +39,9 @@ RECENT: Final = 8
 KEYS: Final = (
     ("1 … 9", "play the first … ninth move, if the board has no such key"),
     ("Tab, Enter", "select a part of the board or a button"),
-    ("Enter", "play the selected parts"), ("Escape", "clear the selection"), ("u", "undo"), ("y", "redo"),
-    ("h", "hint"), ("c", "coach on or off"), ("n", "continue: let the next player or the dice move"),
+    ("Enter", "play the selected parts, if they are a move"), ("Escape", "clear the selection"),
+    ("u", "undo"), ("y", "redo"), ("h", "hint"), ("c", "coach on or off"),
+    ("n", "continue: let the next player or the dice move"),
 )  # fmt: skip
 KEEP_PLACE: Final = """document.addEventListener('keydown', event => {
   if (event.key.startsWith('Arrow') && document.querySelector('.board [data-key^="Arrow"]')

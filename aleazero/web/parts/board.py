@@ -77,10 +77,10 @@ class Board:
             params: its parameters.
             position: the position as text.
             active: whether parts can be clicked.
-            click: a click to add to those so far; without it, nothing is selected.
+            click: a click to add to those so far; without it and a hint, nothing is selected.
             hint: an action whose parts are marked, until another call without a click.
         """
-        clicks = self.data["clicks"] if click is not None else []
+        clicks = [] if click is None and hint is None else self.data["clicks"]
         if click is None:
             self._hint = hint
         self._asked += 1

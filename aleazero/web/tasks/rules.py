@@ -82,7 +82,7 @@ def _picture(state: State) -> dict[str, Any]:
 def board(payload: Mapping[str, Any], work: Work) -> dict[str, Any]:
     """Draw a position with the clicks so far, after one more if ``click`` is set.
 
-    The parts of the action ``hint`` are marked.
+    The parts of the action ``hint`` are marked: those of its first move, because equal dice stand for the same action.
 
     Returns:
         The picture as SVG (None if the game has no drawing) and as text, the clicks, the action that they stand for,
@@ -104,7 +104,8 @@ def board(payload: Mapping[str, Any], work: Work) -> dict[str, Any]:
         clicks, action, finished = selection.clicks, selection.action, selection.finished
         starts = Selection(scene.moves).clickable
         clickable = sorted({*selection.clickable, *starts})
-        marked = [part for move in scene.moves if move.action == payload["hint"] for part in _parts_of(move)]
+        hinted = next((move for move in scene.moves if move.action == payload["hint"]), None)
+        marked = [] if hinted is None else _parts_of(hinted)
         keys = {shape.key: (shape.part, shape.title) for shape in scene.parts() if shape.key}
     return {
         "svg": to_svg(scene, selected=clicks, clickable=clickable, marked=marked), "text": str(state),
